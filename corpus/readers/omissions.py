@@ -10,6 +10,7 @@ _PLURALS = {
     "check box": "check boxes",
     "end of a long printout": "ends of long printouts",
     "page of a frame": "pages of frames",
+    "piece of Perl code": "pieces of Perl code",
 }
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from argot.corpus.read_limits import ReadLimits
+from argot.corpus.readers.omissions import Omissions
 from argot.corpus.readers.plain_text import decode_text, name_without_suffix
 from argot.corpus.readers.registers import Properties, Register, RegisterBlock, RegisterField, write_register_blocks
 from argot.corpus.readers.systemrdl_tokens import TokenReader
@@ -76,6 +77,8 @@ class _Parser:
         reader = TokenReader(name, limits)
         reader.read(text)
         self._tokens, self._included = reader.tokens, reader.included
+        self._omissions = Omissions()
+        self._omissions.add("piece of Perl code", reader.perl_count)
         self._unknown: dict[str, None] = {}
         self._at = 0
         self._scopes: list[dict[str, list[Component]]] = [{}]
@@ -92,6 +95,7 @@ class _Parser:
         return [*root.parts, *(Instance(one, one.name) for one in unused)]
 
     def list_warnings(self) -> Iterator[str]:
+        yield from self._omissions.warnings()
         if self._included:
             yield f"the files that it includes were not read: {_list_names(self._included)}"
         if self._unknown:

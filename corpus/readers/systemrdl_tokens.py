@@ -12,6 +12,7 @@ TOKENS_PER_SECOND = 100_000
 _TOKEN = re.compile(
     r"""(?P<blank>\s+|//[^\n]*|/\*.*?(?:\*/|\Z))|(?P<string>"(?:[^"\\]|\\.)*")"""
     r"""|(?P<define>`define\b[ \t]*(?P<macro>\w*)(?P<body>(?:\\\r?\n|"(?:[^"\\\n]|\\.)*"|[^\n])*))"""
+    r"""|(?P<perl><%.*?(?:%>|\Z))"""
     r"""|(?P<include>`include\b[ \t]*(?P<file>[^\n]*))"""
     r"""|(?P<directive>`(?:ifn?def|elsif|undef)\b[ \t]*\w*|`(?:else|endif|resetall|celldefine|endcelldefine)\b"""
     r"""|`(?:line|timescale|pragma|default_nettype|begin_keywords|end_keywords)\b[^\n]*)"""
@@ -32,6 +33,8 @@ class TokenReader:
     tokens: list[tuple[str, int]] = field(default_factory=list)
     included: list[str] = field(default_factory=list)
     """Files that it includes, as written."""
+    perl_count: int = 0
+    """Pieces of Perl of its other preprocessor (section 16.2): no program is run."""
     _names: set[str] = field(default_factory=set)
     _macros: dict[str, str] = field(default_factory=dict)
     _inside: list[tuple[str, Iterator[re.Match[str]]]] = field(default_factory=list)
@@ -53,6 +56,8 @@ class TokenReader:
                 self.limits.check_chars(chars, self.name)
             if found["define"] is not None:
                 self._define(found["macro"], found["body"])
+            elif found["perl"] is not None:
+                self.perl_count += 1
             elif found["include"] is not None:
                 self.included.append(found["file"].strip().strip('"<>'))
             elif macro in self._macros and macro not in self._names:

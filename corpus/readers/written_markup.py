@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers.plain_text import decode_text, name_without_suffix
@@ -15,6 +15,8 @@ _MAX_LINE_CHARS = 2_000
 """Characters of a line in which commands are looked for; a longer one is kept as it is."""
 _ADOC_HEADING = re.compile(r"(={1,6})\s+(\S.*)")
 _ADOC_LIST = re.compile(r"\s*([*]{1,5}|[.]{1,5}|-)\s+(\S.*)")
+_ADOC_INCLUDE = re.compile(r"^include::(\S[^\[\n]*)\[[^\n]*\]\s*$", re.MULTILINE)
+_MAX_NAMES_CHARS = 300
 _ADOC_FENCE = re.compile(r"(-{4,}|\.{4,}|`{3,})\s*$")
 _ADOC_TABLE = re.compile(r"\|={3,}\s*$")
 _ORG_HEADING = re.compile(r"(\*{1,8})\s+(?:(?:TODO|DONE)\s+)?(\S.*?)(?:\s+:[\w@:]+:)?$")
@@ -50,9 +52,11 @@ def read_asciidoc(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     """Read AsciiDoc. The title is the heading of the first level."""
     text = decode_text(data, name)
     found = re.search(r"^= (\S.*)$", text, re.MULTILINE)
-    return _convert(
+    read = _convert(
         text, name, limits, _convert_asciidoc, title=found[1] if found else "", media_type="text/x-asciidoc"
     )
+    included = ", ".join(dict.fromkeys(_ADOC_INCLUDE.findall(text)))[:_MAX_NAMES_CHARS]
+    return replace(read, warnings=(f"the files that it includes were not read: {included}",)) if included else read
 
 
 def read_org(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:

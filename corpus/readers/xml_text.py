@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers.plain_text import decode_text, name_without_suffix
-from argot.corpus.readers.register_xml import read_ipxact_blocks, read_svd_blocks
+from argot.corpus.readers.register_xml import list_derived, read_ipxact_blocks, read_svd_blocks
 from argot.corpus.readers.registers import RegisterBlock, write_register_blocks
 from argot.corpus.readers.source_code import read_source_code
 from argot.types import ParsedDocument
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 XML_TYPE = "application/xml"
 BYTES_PER_SECOND = 2_000_000
+_MAX_NAMES_CHARS = 300
 _ENTITY = re.compile(rb"<!ENTITY", re.IGNORECASE)
 _DITA_ROOTS = frozenset({"topic", "concept", "task", "reference", "dita", "troubleshooting", "glossentry"})
 _DITA_BLOCKS = frozenset({"p", "shortdesc", "cmd", "note", "dt", "dd", "stepresult", "info", "context", "result"})
@@ -35,7 +37,9 @@ def read_xml(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
         return _keep_written(data, name, limits)
     kind = _name_tag(root)
     if kind == "device" and root.find("peripherals") is not None:
-        return _write_registers(read_svd_blocks(root, name, limits), limits, name)
+        read = _write_registers(read_svd_blocks(root, name, limits), limits, name)
+        derived = ", ".join(list_derived(root))[:_MAX_NAMES_CHARS]
+        return replace(read, warnings=(f"what these take from others was not read: {derived}",)) if derived else read
     if kind in ("component", "registerDefinitions") and "}" in str(root.tag):
         return _write_registers(read_ipxact_blocks(root), limits, name)
     if kind in _DITA_ROOTS and root.find("title") is not None:

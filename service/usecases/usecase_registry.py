@@ -42,6 +42,7 @@ from argot.service.observability.instrumentation import CaseRecord, watch
 from argot.service.storage.damage import name_store_faults
 from argot.service.usecases.audited_cases import listen_for_audit, note_refusal
 from argot.service.usecases.case_listeners import make_listeners
+from argot.service.usecases.parameter_problems import list_problems
 from argot.types import Principal
 
 if TYPE_CHECKING:
@@ -136,11 +137,10 @@ class _Declaration:
             checked = self.parameters(**flatten_parameters(values))
         except ValidationError as error:
             wrong = error.errors()
-            problems = "; ".join(map(_describe_problem, wrong))
             unknown = any(one["type"] in ("extra_forbidden", "missing") for one in wrong)
             valid = f" Its parameters: {', '.join(self.parameters.model_fields) or 'none'}." if unknown else ""
             # `from None`: pydantic's own error repeats its input, even if that was a password.
-            raise InvalidInput(f"Invalid parameters for '{self.name}': {problems}.{valid}") from None
+            raise InvalidInput(f"Invalid parameters for '{self.name}': {list_problems(error)}.{valid}") from None
         return {name: getattr(checked, name) for name in self.parameters.model_fields}
 
     def arguments(self, checked: Mapping[str, Any]) -> dict[str, Any]:
@@ -385,20 +385,3 @@ def _make_adapter(function: Callable[..., Any]) -> TypeAdapter[Any]:
         return TypeAdapter(returned)
     (event,) = {one for one in get_args(get_args(returned)[0]) if get_origin(one) is Finished}
     return TypeAdapter(get_args(event)[0])
-
-
-_UNTOLD = ("password", "data")
-"""Parts of names of parameters whose value appears in no message."""
-
-
-def _describe_problem(one: Any) -> str:
-    """Describe the problem of one parameter, with the beginning of its value."""
-    name, value = ".".join(map(str, one["loc"])), one["input"]
-    where = name.replace("_", " ")
-    if isinstance(value, str) and "too_short" in one["type"]:
-        return f"{where} is empty"
-    # With its length instead of its text, which may be megabytes.
-    if isinstance(value, str) and "too_long" in one["type"]:
-        return f"{where} has {len(value):,} characters, and may have {one['ctx']['max_length']:,}"
-    tells = isinstance(value, str | int | float) and not any(part in name for part in _UNTOLD)
-    return f"{where}{f' ({value!r:.80})' if tells else ''}: {one['msg'].removeprefix('Value error, ')}"

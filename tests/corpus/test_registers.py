@@ -118,7 +118,8 @@ ORG = b"#+TITLE: Pump rules\n* TODO Limits :pump:\nThe limit is 16 bar.\n#+BEGIN
 
 def test_svd_is_read_like_its_gold_standard() -> None:
     read, ledger = read_with_ledger(SVD, "px900.svd", LIMITS)
-    assert (read.title, read.markdown, read.warnings) == ("PX900", SVD_GOLD, ())
+    warnings = ("what these take from others was not read: UART1",)
+    assert (read.title, read.markdown, read.warnings) == ("PX900", SVD_GOLD, warnings)
     assert not ledger.shortfall
 
 
@@ -319,9 +320,24 @@ addrmap top { r_t R @ 0x10; };
     assert markdown.count("## R\n") == 2 and "unused_t" in markdown
 
 
+def test_perl_code_in_systemrdl_is_left_out_and_counted() -> None:
+    text = b"""<% my $width = 8; %>
+<%
+  # a { that nobody closes
+  for my $n (0..3) {
+%>
+addrmap top { reg { regwidth = <%= $width %>; field {} EN[0:0] = 0; } CTRL @ 0x4; };
+<% } %>
+"""
+    read = read_document(text, "perl.rdl", LIMITS)
+    assert read.warnings == ("4 pieces of Perl code were not read",)
+    assert "| CTRL | 0x4 |" in read.markdown and "nobody" not in read.markdown
+
+
 @pytest.mark.parametrize(
     ("data", "why"),
     [
+        (b"<% my $only = 1; %>", "no SystemRDL"),
         (b"addrmap x {", "ends within"),
         (b"addrmap x { reg }; ", "damaged: line 1"),
         (b"property p { type = number; };", "no SystemRDL|damaged"),
@@ -401,6 +417,12 @@ def test_a_dita_topic_is_read_as_text() -> None:
 def test_markup_is_read_like_its_gold_standard(data: bytes, name: str, gold: str) -> None:
     read, _ = read_with_ledger(data, name, LIMITS)
     assert (read.title, read.markdown, read.warnings) == ("Pump rules", gold, ())
+
+
+def test_files_that_asciidoc_includes_are_named() -> None:
+    text = b"= Pump\n\ninclude::parts/a.adoc[]\n\ninclude::b.adoc[lines=1..2]\nSee include::none[].\n"
+    read = read_document(text, "pump.adoc", LIMITS)
+    assert read.warnings == ("the files that it includes were not read: parts/a.adoc, b.adoc",)
 
 
 @pytest.mark.parametrize("name", ["x.adoc", "x.org"])

@@ -1,6 +1,7 @@
 """Names in the documents exist in the code: commands, settings, files, addresses, metrics, profiles."""
 
 import ast
+import csv
 import inspect
 import re
 import shlex
@@ -323,3 +324,12 @@ def test_the_stated_numbers_of_samples_are_correct() -> None:
     assert f"{questions} questions" in text(ROOT / "README.md")
     assert f"There are {questions} questions" in text(samples / "README.md")
     assert f"{documents} documents" in text(samples / "README.md")
+
+
+def test_commands_name_contexts_of_the_samples() -> None:
+    with (ROOT / "samples" / "contexts.csv").open(encoding="utf-8", newline="") as file:
+        known = {row["name"] for row in csv.DictReader(file)}
+    lines = text(ROOT / "docs" / "administrators.md").splitlines()
+    named = [shlex.split(line, comments=True) for line in lines if re.match(r"argot .*--manages ", line)]
+    assert named
+    assert {words[words.index("--manages") + 1] for words in named} <= known

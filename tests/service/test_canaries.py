@@ -206,7 +206,10 @@ async def _(kb: KnowledgeBase, principal: Principal, canary: Canary) -> Any:
 
 @road("the terms of a hidden context")
 async def _(kb: KnowledgeBase, principal: Principal, canary: Canary) -> Any:
-    found = await call(kb, principal, "terms_list", context=canary.context)
+    try:
+        found = await call(kb, principal, "terms_list", context=canary.context)
+    except NotFound as refusal:
+        found = str(refusal).replace(f"'{canary.context}'", "", 1)  # the name asked for
     return found, await call(kb, principal, "terms_list", query=canary.abbreviation)
 
 

@@ -23,6 +23,7 @@ from starlette.types import Send
 from argot.disk_space import build_no_room_error, is_no_room
 from argot.errors import ArgotError, InvalidSettings, LocalError, TooManyQuestions
 from argot.service.observability.instrumentation import surface
+from argot.service.usecases.parameter_problems import describe_length
 from argot.ui.web.api_errors import answer_program, build_error_body
 from argot.ui.web.observability import get_surface
 from argot.ui.web.open_connections import describe_limit, is_said_larger, limit_receive
@@ -147,7 +148,8 @@ def _build_validation_error(error: RequestValidationError) -> Response:
     of_first = [one for one in errors if one["loc"][:2] == errors[0]["loc"][:2]]
     closest = max(of_first, key=lambda one: len(one["loc"]))
     where = ".".join(part for part in map(str, closest["loc"]) if part != "body" and not _FORM.fullmatch(part))
-    return answer_program(400, f"Invalid request. {where or 'body'}: {closest['msg']}.", param=where or None)
+    problem = describe_length(where or "body", closest) or f"{where or 'body'}: {closest['msg']}"
+    return answer_program(400, f"Invalid request. {problem}.", param=where or None)
 
 
 def _explain_unreadable_json(error: RequestValidationError) -> str | None:

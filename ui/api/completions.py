@@ -24,6 +24,7 @@ from argot.profile import PROFILES
 from argot.results import AskEvent, AskResult
 from argot.service.json_values import convert_to_json
 from argot.service.knowledge_base import KnowledgeBase
+from argot.service.usecases.questions.attachments import MAX_FILES
 from argot.service.usecases.questions.conversations import AttachedPicture, Message, converse
 from argot.service.usecases.questions.profiles import profile_list
 from argot.service.usecases.usecase_registry import get_answer
@@ -305,10 +306,12 @@ def _read_pictures(message: ChatMessage) -> Iterator[AttachedPicture]:
     """Yield the pictures of a message, named in their order.
 
     Raises:
-        RequestRefusal: one is given by an address, or of a kind that is not read.
+        RequestRefusal: one is given by an address, or of a kind that is not read; or there are too many.
     """
     parts = message.content if isinstance(message.content, list) else []
     pictures = [part for part in parts if part.type == "image_url"]
+    if len(pictures) > MAX_FILES:
+        raise RequestRefusal(f"The message has {len(pictures)} pictures. Send at most {MAX_FILES}.", "messages")
     for number, part in enumerate(pictures, start=1):
         url = part.image_url.url if part.image_url else ""
         found = _DATA_ADDRESS.match(url)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote
 
@@ -17,6 +18,7 @@ TERM_URI = "argot://terms/{term}"
 PAGE_SIZE = 50
 _TERMS_FROM = "terms:"
 """The beginning of a cursor within the terms; that of one within the documents is the number of those before it."""
+_NUMBER = re.compile("[0-9]{1,9}")
 _MARKDOWN, _TEXT = "text/markdown", "text/plain"
 
 
@@ -46,12 +48,19 @@ def add_resources(server: FastMCP[None], tools: AssistantTools) -> None:
 
 
 async def list_page(tools: AssistantTools, cursor: str) -> ListResourcesResult:
-    """List a page of the resources: first documents by name, then terms from A to Z."""
-    from mcp.types import ListResourcesResult
+    """List a page of the resources: first documents by name, then terms from A to Z.
+
+    Raises:
+        McpError: no page has given this cursor.
+    """
+    from mcp.shared.exceptions import McpError
+    from mcp.types import INVALID_PARAMS, ErrorData, ListResourcesResult
 
     if cursor.startswith(_TERMS_FROM):
         return await _list_terms(tools, cursor.removeprefix(_TERMS_FROM))
-    start = int(cursor) if cursor.isdecimal() and len(cursor) < 10 else 0
+    if not _NUMBER.fullmatch(cursor):
+        raise McpError(ErrorData(code=INVALID_PARAMS, message=f"Invalid cursor '{cursor[:100]}'. Leave it out."))
+    start = int(cursor)
     found = await tools.call("document_find", start=start, limit=PAGE_SIZE)
     end = start + PAGE_SIZE
     shown = [_describe_document(one) for one in found["documents"]]

@@ -55,10 +55,11 @@ def build_server(calls: UseCaseCaller, log_level: str = "WARNING", site: str = "
         calls: calls the use cases, on behalf of whoever is asking.
         site: the address of the pages that sources link to; empty if it is not known.
     """
-    from mcp.server.fastmcp import FastMCP
     from mcp.types import ToolAnnotations
 
-    server: FastMCP[None] = FastMCP("argot", instructions=INSTRUCTIONS, log_level=log_level)  # type: ignore[arg-type]
+    from argot.ui.api.mcp_plain_server import PlainServer
+
+    server = PlainServer("argot", instructions=INSTRUCTIONS, log_level=log_level)  # type: ignore[arg-type]
     # FastMCP has no parameter for the version, and would report its own.
     server._mcp_server.version = __version__
     tools = AssistantTools(calls, site)

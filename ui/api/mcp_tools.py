@@ -11,7 +11,7 @@ from typing import Annotated, Any, Protocol
 
 from pydantic import Field, TypeAdapter
 
-from argot.errors import ArgotError
+from argot.errors import ArgotError, NotFound
 from argot.locations import place
 from argot.remedies import LIST_DOCUMENTS
 from argot.results import AskResult
@@ -27,11 +27,14 @@ MAX_PASSAGES = 20
 MAX_SHOWN_CHARS = 40_000
 """Characters of a document in one result: more would crowd everything else out of an assistant's context."""
 CHOOSE_BY_MEANING = "Ask the same question again, with `meaning` set to one of these numbers or in words."
+ANSWER_ANYWAY_BY_MEANING = "For that answer, ask the same question again, with `meaning` set to 'answer anyway'."
 
 Question = Annotated[str, Field(max_length=MAX_QUESTION_CHARS, description="The question, in the asker's own words.")]
 Team = Annotated[
     str,
-    Field(max_length=200, description="The asker's team or field, if known; it settles what terms mean."),
+    Field(
+        max_length=200, description="The asker's team or field: a term is read as used there, if nothing else decides."
+    ),
 ]
 Meaning = Annotated[
     str,
@@ -119,7 +122,7 @@ class AssistantTools:
     async def list_terms(
         self,
         text: Annotated[str, Field(max_length=200, description="Text in a term or meaning; empty: from A to Z.")] = "",
-        context: Team = "",
+        context: Annotated[str, Field(max_length=200, description="Only terms of this team or field.")] = "",
         initial: Annotated[str, Field(max_length=1, description="Only terms that begin with this letter.")] = "",
         after: Annotated[str, Field(max_length=1000, description="Continue there, as the list before said.")] = "",
     ) -> str:
@@ -151,7 +154,10 @@ class AssistantTools:
 
     def _format_choice(self, found: Mapping[str, Any]) -> str:
         """Format an answer; if it asks back, say how to choose by a tool."""
-        return self.format_answer(found).replace(CHOICE_HINT, CHOOSE_BY_MEANING)
+        text = self.format_answer(found)
+        if found["choices"] and found["status"] == "query_miss":
+            return f"{text}\n\n{ANSWER_ANYWAY_BY_MEANING}"
+        return text.replace(CHOICE_HINT, CHOOSE_BY_MEANING)
 
 
 def _is_same_text(one: str, other: str) -> bool:
@@ -171,10 +177,16 @@ def format_passages(found: Mapping[str, Any]) -> str:
 
 
 def format_part(found: Mapping[str, Any], start: int) -> str:
-    """Format a part of a document from a character on: its name, its place among the parts, its text, how to go on."""
+    """Format a part of a document from a character on: its name, its place among the parts, its text, how to go on.
+
+    Raises:
+        NotFound: the part ends before this character.
+    """
     named, parts, part = found["document"], found["parts"], found["part"]
     kind = "page" if found["paged"] else "part"
     text = f"{found['columns']}{found['text']}"
+    if start and start >= len(text):
+        raise NotFound(f"This {kind} of '{named['name']}' ends at character {len(text)}. Give a smaller start.")
     shown = text[start : start + MAX_SHOWN_CHARS]
     following = next((one for one in parts if one > part), None)
     if start + len(shown) < len(text):

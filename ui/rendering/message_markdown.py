@@ -55,7 +55,8 @@ def format_body(result: AskResult) -> str:
         # The other lines list the nearest passages, which the footnotes name.
         return _escape_name(lines[0])
     body = "\n".join(map(_escape_name, lines))
-    return f"{body}\n\n{CHOICE_HINT}" if result.choices else body
+    # Where nothing like the unknown term is known, the text lists no numbers, and says itself how to go on.
+    return f"{body}\n\n{CHOICE_HINT}" if result.choices and result.status == "needs_choice" else body
 
 
 def format_footnotes(result: AskResult, site: str = "", *, by_number: bool = False) -> str:

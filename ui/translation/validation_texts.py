@@ -15,7 +15,10 @@ _HEADS = (
 )
 _SWITCH = "%(name)s cannot be %(value)s: %(why)s."
 _PROBLEMS = ("%(name)s (%(value)s): %(why)s", "%(name)s: %(why)s", "%(name)s is empty")
-_LENGTH = "%(name)s has %(length)s characters, and may have %(most)s"
+_LENGTHS = (
+    "%(name)s has %(length)s characters, and may have %(most)s",
+    "%(name)s has %(length)s entries, and may have %(most)s",
+)
 REASONS = (
     "Field required",
     "Missing required argument",
@@ -37,7 +40,6 @@ REASONS = (
     "Input should be less than or equal to %(most)s",
     "Input should be %(choices)s",
     "String should match pattern '%(pattern)s'",
-    "List should have at most %(most)s items after validation, not %(number)s",
     "%(value)s is not one of %(others)s.",
     "write on or off",
     "withhold_unsupported needs match_references: without it no sentence is supported",
@@ -50,7 +52,7 @@ REASONS = (
     "use 1 to 64 letters of a to z, digits, '.', '_' or '-', beginning with a letter or digit",
 )
 """Pydantic's reasons, and those of Argot's own checks that pydantic passes on."""
-TEXTS = (*_HEADS, *_PROBLEMS, _LENGTH, _SWITCH, *REASONS, "Setting '%(name)s' cannot be %(value)s: %(why)s.")
+TEXTS = (*_HEADS, *_PROBLEMS, *_LENGTHS, _SWITCH, *REASONS, "Setting '%(name)s' cannot be %(value)s: %(why)s.")
 """The texts that the catalogues have."""
 _REASONS = tuple(sorted(REASONS, key=count_fixed_characters, reverse=True))
 
@@ -81,7 +83,7 @@ def _translate_switch(line: str) -> str:
 
 
 def _translate_problem(problem: str) -> str:
-    template, values = find_template(problem, (_LENGTH, *_PROBLEMS))
+    template, values = find_template(problem, (*_LENGTHS, *_PROBLEMS))
     if "why" in values:
         values["why"] = translate_reason(values["why"])
     return translate(template, **values) if template else problem

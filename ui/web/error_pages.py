@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import PlainTextResponse
@@ -11,6 +14,7 @@ from argot.errors import ArgotError, Conflict, InvalidInput, NotAllowed, NotFoun
 from argot.languages.catalogues import translate
 from argot.remedies import LIST_DOCUMENTS
 from argot.service.observability.instrumentation import request_id
+from argot.service.usecases.parameter_problems import describe_length
 from argot.ui.translation.page_errors import translate_error_text
 from argot.ui.web.api_errors import answer_program
 from argot.ui.web.authorization import PAGE_ROOTS, VISITOR_KEY, is_for_programs
@@ -61,8 +65,12 @@ def get_status(error: ArgotError) -> int:
 def describe_problems(error: RequestValidationError) -> str:
     """Describe the invalid fields, without their values: one of them may be a password."""
     # Five at most: a long list in the wrong form has one problem for each of its items.
-    problems = "; ".join(f"{one['loc'][-1]}: {one['msg']}" for one in error.errors()[:5])
+    problems = "; ".join(_describe_problem(str(one["loc"][-1]), one) for one in error.errors()[:5])
     return translate("This input is not valid. %(problems)s.", problems=problems)
+
+
+def _describe_problem(where: str, one: Mapping[str, Any]) -> str:
+    return describe_length(where, one) or f"{where}: {one['msg']}"
 
 
 def _strip_command(text: str) -> str:

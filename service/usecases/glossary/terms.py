@@ -11,6 +11,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from argot.errors import NotFound
 from argot.jargon_db.lookup.normalise import normalise
 from argot.jargon_db.store.term_list import INITIALS
 from argot.service.glossary_review.defining_sentences import find_defining_sentences
@@ -51,9 +52,14 @@ async def terms_list(
 
     `query` is the text typed so far. `initial`: only terms that begin with this letter; # for digits and signs, … for
     letters after z. `after` is the `next` of the page before.
+
+    Raises:
+        NotFound: there is no such context, or not for this caller.
     """
 
     def list_terms() -> TermListing:
+        if context is not None:
+            _require_context(kb, principal, context)
         contacts = _list_contacts(kb, principal)
         if normalise(query):
             found = kb.glossary.search.find(principal, query, limit, status="approved", context=context)
@@ -88,6 +94,12 @@ async def term_show(kb: KnowledgeBase, principal: Principal, *, term: Word, sent
         return TermEntry(name, meanings, _find_related(kb, principal, name, senses), [])
 
     return await kb.blocking(build_entry)
+
+
+def _require_context(kb: KnowledgeBase, principal: Principal, name: str) -> None:
+    known = [one.name for one in kb.glossary.contexts.all(principal)]
+    if normalise(name) not in map(normalise, known):
+        raise NotFound(f"There is no context '{name}'. Contexts: {', '.join(known) or 'none yet'}.")
 
 
 def _list_contacts(kb: KnowledgeBase, principal: Principal) -> dict[str, str]:

@@ -244,6 +244,19 @@ async def test_an_image_in_an_earlier_message_does_not_end_the_conversation(site
     assert "Media panel" in str(answer.choices[0].message.content)
 
 
+async def test_too_many_pictures_or_characters_are_refused_in_plain_words(site: Site) -> None:
+    picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
+    given: Any = [{"role": "user", "content": [{"type": "text", "text": "What is on these?"}, *[picture] * 12]}]
+    with pytest.raises(openai.BadRequestError, match=r"The message has 12 pictures\. Send at most 10\."):
+        await client_of(site).chat.completions.create(model="argot", messages=given)
+    async with site.program() as ann:
+        answer = await ann.post("/api/glossary/suggestions", json={"term": "PUC", "description": "x" * 20_001})
+        many = await ann.post("/api/ask", json={"question": TRIM, "tags": ["a"] * 101})
+    assert "description has 20,001 characters, and may have 20,000" in answer.text
+    assert "tags has 101 entries, and may have 100" in many.text
+    assert (answer.status_code, many.status_code) == (422, 422)
+
+
 async def test_the_first_question_of_a_long_conversation_is_not_invented(site: Site) -> None:
     client, last = client_of(site), "What did I ask first?"
     few: Any = said("What is a WL?", "A Word Line.", last)

@@ -15,7 +15,9 @@ import pytest_asyncio
 from api_site import URL, VAULT, Site, with_readers
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
+from mcp.shared.exceptions import McpError
 from mcp.shared.memory import create_connected_server_and_client_session
+from pydantic import AnyUrl
 
 from argot.service.knowledge_base import KnowledgeBase
 from argot.service.transport.local_socket import serve_socket
@@ -138,3 +140,52 @@ async def test_an_assistant_without_a_service_opens_and_closes_the_base(tiny_hom
         assert (await calls.acall("glossary_term", term="WL"))["senses"], "the service it went through is gone"
     finally:
         await asyncio.to_thread(calls.close)
+
+
+async def test_a_question_about_an_unknown_term_names_no_numbers(kb: KnowledgeBase) -> None:
+    """Check by the service's address, whose text is that of a message, and in its own process."""
+    site = Site(kb)
+    remote = RemoteClient(URL, site.key("ann"), async_transport=httpx.ASGITransport(site.guard))
+    async with create_connected_server_and_client_session(build_server(remote)) as session:
+        text, failed = await text_of(session, "ask", question="What is XQB?")
+        assert not failed and "“XQB” is not in the glossary" in text
+        assert text.endswith("`meaning` set to 'answer anyway'.") and "number" not in text
+        text, failed = await text_of(session, "ask", question="What is XQB?", meaning="answer anyway")
+        assert not failed and "`meaning`" not in text
+        text, _ = await text_of(session, "ask", question="What is the PUCC?")  # like PUC
+        assert "1. PUC" in text and text.endswith("`meaning` set to one of these numbers or in words.")
+
+
+async def test_a_context_or_place_that_is_not_there_is_named(kb: KnowledgeBase) -> None:
+    site = Site(kb)
+    remote = RemoteClient(URL, site.key("ann"), async_transport=httpx.ASGITransport(site.guard))
+    async with create_connected_server_and_client_session(build_server(remote)) as session:
+        for given in ({}, {"text": "word"}, {"initial": "w"}):
+            text, failed = await text_of(session, "list_terms", context="Nowhere", **given)
+            assert failed and "There is no context 'Nowhere'. Contexts: " in text and "NAND" in text
+        text, failed = await text_of(session, "list_terms", text="no such words", context="nand")
+        assert not failed and text.startswith("No such terms.")
+        text, failed = await text_of(session, "open_document", document="drive-tool.md", start=10**9)
+        assert failed and "ends at character" in text and "Next" not in text
+
+
+async def test_errors_say_in_plain_words_what_is_wrong(kb: KnowledgeBase) -> None:
+    site = Site(kb)
+    remote = RemoteClient(URL, site.key("ann"), async_transport=httpx.ASGITransport(site.guard))
+    async with create_connected_server_and_client_session(build_server(remote)) as session:
+        for tool, given, told in (
+            ("ask", {}, "Invalid arguments: question: Field required. Arguments of ask: question, context, meaning."),
+            ("look_up_term", {"term": ""}, "Invalid arguments: term is empty. Arguments of look_up_term: term."),
+            ("ask", {"question": "x" * 5000}, "Invalid arguments: question has 5,000 characters, and may have 4,000."),
+            ("open_document", {"document": "drive-tool.md", "part": "one"}, "Invalid arguments: part ('one'): Input"),
+            ("open_document", {"document": "drive-tool.md", "part": 9}, "'drive-tool.md' has no page or part 9"),
+            ("nothing", {}, "Unknown tool: nothing"),
+        ):
+            text, failed = await text_of(session, tool, **given)
+            assert failed and text.startswith(told) and "pydantic" not in text
+        with pytest.raises(McpError, match=r"^There is no document 'none'"):
+            await session.read_resource(AnyUrl("argot://documents/none"))
+        for cursor in ("garbage", "-1", "1" * 20, "²"):
+            with pytest.raises(McpError, match=r"^Invalid cursor"):
+                await session.list_resources(cursor)
+        assert (await session.list_resources("0")).resources == (await session.list_resources()).resources

@@ -32,6 +32,7 @@ ERROR_KINDS = {
 } - {"MissingExtra", "UnreadableDocument", "NoText", "InvalidGlossary"}
 """The errors that are made from a whole message; the others compose theirs from parts."""
 FOR_PROGRAMS = {
+    "ui/api/mcp_tools.py": "for assistants",
     "ui/api/retriever.py": "for who writes a program with it",
     "ui/api/scim_body.py": "for an identity provider",
     "ui/api/scim_routes.py": "for an identity provider",
@@ -184,6 +185,10 @@ def test_texts_within_an_error_are_translated_and_names_are_not(text: str, said:
         (
             "Invalid parameters for 'key_add': days (0): Input should be greater than or equal to 1; user is empty.",
             "Ungültige Angaben für „key_add“: days (0): Es muss mindestens 1 sein; user ist leer.",
+        ),
+        (
+            "Invalid parameters for 'converse': pictures has 12 entries, and may have 10.",
+            "Ungültige Angaben für „converse“: pictures hat 12 Einträge und darf 10 haben.",
         ),
         (
             "Invalid parameters for 'insight': sinse: Extra inputs are not permitted. Its parameters: since, until.",

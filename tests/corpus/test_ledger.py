@@ -423,7 +423,7 @@ def test_a_failed_word_count_does_not_lose_the_file(monkeypatch: pytest.MonkeyPa
 
 def test_a_word_count_stops_at_its_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(readers, "_MIN_COUNTING_SECONDS", -1.0)
-    monkeypatch.setattr(readers, "_MAX_COUNTING_SHARE", -1.0)
+    monkeypatch.setattr(readers, "_MAX_COUNTING_SHARE", -1e9)
     parsed, ledger = read_with_ledger(b"<p>The pump runs.</p>", "a.html", LIMITS)
     assert "The pump runs." in parsed.markdown
     assert ledger.shortfall.startswith("CensusOver")

@@ -108,11 +108,13 @@ def guess_question_language(question: str) -> str:
 
 def _identify_script(question: str) -> str:
     """Return the language that the letters of a question show, if most are of one script; empty for Latin letters."""
+    if question.isascii():
+        return UNKNOWN
     letters = [letter for letter in question if letter.isalpha()]
+    is_foreign = 2 * sum(map(_is_foreign, letters)) > len(letters)
     for code, pattern in _SCRIPTS:
-        of_script = sum(pattern.match(letter) is not None for letter in letters)
         # Japanese and Ukrainian are shown by a few letters of their own.
-        if of_script and 2 * sum(map(_is_foreign, letters)) > len(letters):
+        if is_foreign and any(map(pattern.match, letters)):
             return code
     return UNKNOWN
 

@@ -15,6 +15,7 @@ from argot.corpus.read_limits import ReadLimits
 from argot.corpus.readers import latex_grammar as grammar
 from argot.corpus.readers.latex_source import LatexSource, find_arguments, split_source
 from argot.corpus.readers.latex_tables import LatexTable
+from argot.corpus.readers.omissions import join_names
 from argot.corpus.readers.plain_text import decode_text, name_without_suffix
 from argot.corpus.readers.source_code import read_source_code
 from argot.types import ParsedDocument
@@ -25,7 +26,6 @@ _STEP_CHARS = 50
 """Characters that the use of a command counts as, beside those that it stands for: it costs time, too."""
 _PARSING_FACTOR = 20
 """How much longer it takes to parse a text than to use it again."""
-_MAX_NAMES_CHARS = 300
 _BLOCK = re.compile(r"\0b(\d+)\0")
 _INLINE = re.compile(r"\0i(\d+)\0")
 _HELD = re.compile(r"\0[bi](\d+)\0")
@@ -100,7 +100,7 @@ class LatexWriter:
 
     def list_warnings(self) -> Iterator[str]:
         if self._included:
-            yield f"the files that it includes were not read: {', '.join(self._included)[:_MAX_NAMES_CHARS]}"
+            yield f"the files that it includes were not read: {join_names(self._included)}"
 
     # -- parsing --
 

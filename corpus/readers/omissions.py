@@ -13,6 +13,8 @@ _PLURALS = {
     "piece of Perl code": "pieces of Perl code",
 }
 
+_MAX_NAMES_CHARS = 300
+
 
 class Omissions:
     """The parts of one file that its reader found and did not read, counted by kind.
@@ -40,6 +42,11 @@ class Omissions:
         listed = f"{', '.join(others)} and {last}" if others else last
         only_one = sum(self._counts.values()) == 1
         return (f"{listed} {'was' if only_one else 'were'} not read", *self._of_parts)
+
+
+def join_names(names: Iterable[str]) -> str:
+    """Return the names of what was not read, each once, cut to the length of a warning."""
+    return ", ".join(dict.fromkeys(names))[:_MAX_NAMES_CHARS]
 
 
 def _format_noun(kind: str, number: int) -> str:

@@ -100,18 +100,16 @@ def decode_bytes(data: bytes, declared: str | None) -> str:
             return data.decode(tried)
         except UnicodeDecodeError:
             continue
-    if is_damaged_utf8(data):
-        return data.decode("utf-8", "replace")
-    return data.decode(_guess(data), "replace")
+    text = data.decode("utf-8", "replace")
+    return text if _is_damaged(text) else data.decode(_guess(data), "replace")
 
 
-def is_damaged_utf8(data: bytes) -> bool:
-    """Return whether bytes are UTF-8 but for a few that are not: read as windows-1252, one stray byte in a log would
+def _is_damaged(text: str) -> bool:
+    """Return whether bytes decoded as UTF-8 are that but for a few: read as windows-1252, one stray byte in a log would
     garble each umlaut of it.
     """
-    text = data.decode("utf-8", "replace")
     bad = text.count("\ufffd")
-    good = sum(not char.isascii() for char in text) - bad
+    good = len(text) - len(text.encode("ascii", "ignore")) - bad
     return 0 < bad * _MIN_GOOD_PER_BAD <= good
 
 

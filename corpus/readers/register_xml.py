@@ -42,7 +42,7 @@ def read_svd_blocks(root: _Element, name: str, limits: ReadLimits) -> list[Regis
 def list_derived(root: _Element) -> list[str]:
     """List the names of the elements that take their parts from another one (`derivedFrom`): these are not repeated."""
     found = [one for one in root.iter() if isinstance(one.tag, str) and one.get("derivedFrom") is not None]
-    return list(dict.fromkeys(_get(one, "name") or _name(one) for one in found))
+    return [_get(one, "name") or _name(one) for one in found]
 
 
 def _check_arrays(root: _Element, name: str, limits: ReadLimits) -> None:

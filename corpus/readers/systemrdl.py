@@ -7,11 +7,11 @@ applied.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from argot.corpus.read_limits import ReadLimits
-from argot.corpus.readers.omissions import Omissions
+from argot.corpus.readers.omissions import Omissions, join_names
 from argot.corpus.readers.plain_text import decode_text, name_without_suffix
 from argot.corpus.readers.registers import Properties, Register, RegisterBlock, RegisterField, write_register_blocks
 from argot.corpus.readers.systemrdl_tokens import TokenReader
@@ -21,7 +21,6 @@ from argot.types import ParsedDocument
 RDL_TYPE = "text/x-systemrdl"
 INSTANCES_PER_SECOND = 5_000
 _MAX_DEPTH = 50
-_MAX_NAMES_CHARS = 300
 _KINDS = frozenset({"addrmap", "regfile", "reg", "field", "mem", "signal", "enum", "struct"})
 _BLOCK_KINDS = frozenset({"addrmap", "regfile", "mem"})
 
@@ -97,9 +96,9 @@ class _Parser:
     def list_warnings(self) -> Iterator[str]:
         yield from self._omissions.warnings()
         if self._included:
-            yield f"the files that it includes were not read: {_list_names(self._included)}"
+            yield f"the files that it includes were not read: {join_names(self._included)}"
         if self._unknown:
-            yield f"what these macros stand for was not read: {_list_names(self._unknown)}"
+            yield f"what these macros stand for was not read: {join_names(self._unknown)}"
 
     def _parse_statement(self, owner: Component, depth: int) -> None:
         if depth > _MAX_DEPTH:
@@ -264,10 +263,6 @@ def _add_value(properties: dict[str, str], name: str, value: str) -> None:
     """Add the value of a property; a second one, which only another condition (`ifdef) may give, beside the first."""
     before = properties.get(name, value)
     properties[name] = value if before == value else f"{before} or {value}"
-
-
-def _list_names(names: Iterable[str]) -> str:
-    return ", ".join(dict.fromkeys(names))[:_MAX_NAMES_CHARS]
 
 
 def _unquote(token: str) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from argot.corpus.read_limits import ReadLimits
+from argot.corpus.readers.omissions import join_names
 from argot.corpus.readers.plain_text import decode_text, name_without_suffix
 from argot.types import ParsedDocument
 
@@ -16,7 +17,6 @@ _MAX_LINE_CHARS = 2_000
 _ADOC_HEADING = re.compile(r"(={1,6})\s+(\S.*)")
 _ADOC_LIST = re.compile(r"\s*([*]{1,5}|[.]{1,5}|-)\s+(\S.*)")
 _ADOC_INCLUDE = re.compile(r"^include::(\S[^\[\n]*)\[[^\n]*\]\s*$", re.MULTILINE)
-_MAX_NAMES_CHARS = 300
 _ADOC_FENCE = re.compile(r"(-{4,}|\.{4,}|`{3,})\s*$")
 _ADOC_TABLE = re.compile(r"\|={3,}\s*$")
 _ORG_HEADING = re.compile(r"(\*{1,8})\s+(?:(?:TODO|DONE)\s+)?(\S.*?)(?:\s+:[\w@:]+:)?$")
@@ -55,7 +55,7 @@ def read_asciidoc(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     read = _convert(
         text, name, limits, _convert_asciidoc, title=found[1] if found else "", media_type="text/x-asciidoc"
     )
-    included = ", ".join(dict.fromkeys(_ADOC_INCLUDE.findall(text)))[:_MAX_NAMES_CHARS]
+    included = join_names(_ADOC_INCLUDE.findall(text))
     return replace(read, warnings=(f"the files that it includes were not read: {included}",)) if included else read
 
 

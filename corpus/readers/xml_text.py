@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from argot.corpus.read_limits import ReadLimits
+from argot.corpus.readers.omissions import join_names
 from argot.corpus.readers.plain_text import decode_text, name_without_suffix
 from argot.corpus.readers.register_xml import list_derived, read_ipxact_blocks, read_svd_blocks
 from argot.corpus.readers.registers import RegisterBlock, write_register_blocks
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
 XML_TYPE = "application/xml"
 BYTES_PER_SECOND = 2_000_000
-_MAX_NAMES_CHARS = 300
 _ENTITY = re.compile(rb"<!ENTITY", re.IGNORECASE)
 _DITA_ROOTS = frozenset({"topic", "concept", "task", "reference", "dita", "troubleshooting", "glossentry"})
 _DITA_BLOCKS = frozenset({"p", "shortdesc", "cmd", "note", "dt", "dd", "stepresult", "info", "context", "result"})
@@ -38,7 +38,7 @@ def read_xml(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     kind = _name_tag(root)
     if kind == "device" and root.find("peripherals") is not None:
         read = _write_registers(read_svd_blocks(root, name, limits), limits, name)
-        derived = ", ".join(list_derived(root))[:_MAX_NAMES_CHARS]
+        derived = join_names(list_derived(root))
         return replace(read, warnings=(f"what these take from others was not read: {derived}",)) if derived else read
     if kind in ("component", "registerDefinitions") and "}" in str(root.tag):
         return _write_registers(read_ipxact_blocks(root), limits, name)

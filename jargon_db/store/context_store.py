@@ -4,6 +4,7 @@ edits.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -121,3 +122,8 @@ def _require_storable(*texts: str) -> None:
         raise InvalidInput(
             "A text of the context holds half of a surrogate pair, which is no character; type it again."
         )
+
+
+def build_unknown_name(name: str, known: Iterable[str]) -> NotFound:
+    """Build the error about a context's name that is not among those of a person."""
+    return NotFound(f"There is no context '{name}'. Contexts: {', '.join(known) or 'none yet'}.")

@@ -32,9 +32,9 @@ _MAX_HEADING_WORDS = 8
 MAX_STEPS = 12  # units of a list that are quoted together
 SPARE_CHARS = 300  # characters
 _RUNS = ("item", "row")
-# "[Next to Booking travel >](/book)", "[← Back](/)": a link and no other text, with an arrow at one of its ends.
 _CAPTION = re.compile(r"\([a-z][^()]{1,200}\)")
 """What a line says of the heading above it: "(days, counted from the last dose)"."""
+# "[Next to Booking travel >](/book)", "[← Back](/)": a link and no other text, with an arrow at one of its ends.
 _PAGE_TURN = re.compile(
     r"\[(?:[<←«‹⟵][^\]\n]{1,200}"
     r"|(?:next|continue|weiter|nächste|suivant|suite|siguiente|continuar)\b[^\]\n]{0,200}?[>→»›⟶]\s?)"

@@ -60,7 +60,8 @@ _AMOUNT_ALONE = re.compile(rf"(?:(?:for|at|with|of|in)\s+)?(?:an?\s+)?({_AMOUNT.
 _BARE = re.compile(
     r"^\s*(?:and\s+|but\s+|so\s+)?(?:why(?:\s+not|\s+so|\s+is\s+that)?|how(?:\s+so|\s+come|\s+exactly)?|when|where|who"
     r"|which(?:\s+ones?)?|how\s+(?:much|many|long|often)|since\s+when|(?:can|could)\s+you\s+(?:explain|elaborate)"
-    r"|explain|(?:tell|show)\s+me\s+more|more|(?:please\s+)?(?:go\s+on|continue|carry\s+on|keep\s+going)|anything\s+else|for\s+example|such\s+as|(?:an?\s+)?examples?(?:\s+please)?"
+    r"|explain|(?:tell|show)\s+me\s+more|more"
+    r"|(?:please\s+)?(?:go\s+on|continue|carry\s+on|keep\s+going)|anything\s+else|for\s+example|such\s+as|(?:an?\s+)?examples?(?:\s+please)?"
     r"|(?:are|is)\s+there\s+(?:any\s+|an?\s+)?(?:other\s+|more\s+)?(?:exceptions?|alternatives?|others?|limits?|risks?"
     r"|exclusions?|way|ways)|what\s+else|and\s+then|then\s+what|what\s+then)\s*[?.!…]*\s*$",
     re.I,

@@ -63,6 +63,7 @@ def _decode_windows_text(data: bytes) -> str:
 def _guess_text(data: bytes) -> str:
     text = data.decode("utf-8", "replace")
     damaged = text.count("\ufffd")
+    # UTF-8 with a few stray bytes: at most one in four characters beyond ASCII is damaged.
     if 4 * damaged <= sum(char > "\x7f" for char in text):
         return text
     sample = data[:_SAMPLE_BYTES]

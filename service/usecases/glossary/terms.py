@@ -11,8 +11,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from argot.errors import NotFound
 from argot.jargon_db.lookup.normalise import normalise
+from argot.jargon_db.store.context_store import build_unknown_name
 from argot.jargon_db.store.term_list import INITIALS
 from argot.service.glossary_review.defining_sentences import find_defining_sentences
 from argot.service.glossary_review.occurrences import flatten_markdown
@@ -99,7 +99,7 @@ async def term_show(kb: KnowledgeBase, principal: Principal, *, term: Word, sent
 def _require_context(kb: KnowledgeBase, principal: Principal, name: str) -> None:
     known = [one.name for one in kb.glossary.contexts.all(principal)]
     if normalise(name) not in map(normalise, known):
-        raise NotFound(f"There is no context '{name}'. Contexts: {', '.join(known) or 'none yet'}.")
+        raise build_unknown_name(name, known)
 
 
 def _list_contacts(kb: KnowledgeBase, principal: Principal) -> dict[str, str]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field
 
 from argot.errors import AnswerLost, Conflict, InvalidInput, NotFound
+from argot.jargon_db.store.context_store import build_unknown_name
 from argot.languages.catalogues import page_language, translate
 from argot.profile import Profile, change_profile
 from argot.results import AskEvent, AskResult, Jargon
@@ -368,7 +369,7 @@ async def _choose_context(
         return None
     known = {found.name.casefold(): found.name for found in await kb.blocking(kb.glossary.contexts.all, principal)}
     if wanted.casefold() not in known and named:
-        raise NotFound(f"There is no context '{named}'. Contexts: {', '.join(known.values()) or 'none yet'}.")
+        raise build_unknown_name(named, known.values())
     # The thread's context may have been removed since; its questions continue without one.
     return known.get(wanted.casefold())
 

@@ -40,7 +40,7 @@ def open_connection(
     timeout: float = BUSY_SECONDS,
     synchronous: Literal["NORMAL", "FULL"] = "FULL",
 ) -> sqlite3.Connection:
-    """Return a connection in auto-commit mode, for one thread at a time; another may close it.
+    """Return a connection in auto-commit mode, for one thread at a time; another may close it once the first has ended.
 
     Args:
         mode: "ro" refuses every change, "rwc" creates a missing file.
@@ -122,7 +122,7 @@ ConnectionT = TypeVar("ConnectionT", bound=_Closable)
 
 
 class PerThread(Generic[ConnectionT]):
-    """A connection for each thread, opened when the thread first needs it, closed all together."""
+    """A connection for each thread, opened when the thread first needs it."""
 
     def __init__(self, connect: Callable[[], ConnectionT]) -> None:
         self._connect = connect
@@ -141,9 +141,15 @@ class PerThread(Generic[ConnectionT]):
         return mine
 
     def close(self) -> None:
+        """Close the connections of this thread and of threads that have ended, and release the others.
+
+        SQLite ends the process when a connection is closed while another thread executes a statement on it. A released
+        connection is closed as soon as no statement uses it.
+        """
         with self._opening:
-            for _, connection in self._opened:
-                connection.close()
+            for thread, connection in self._opened:
+                if thread is threading.current_thread() or not thread.is_alive():
+                    connection.close()
             self._opened.clear()
             self._local = threading.local()
 

@@ -80,8 +80,11 @@ class SqliteDatabase:
         return not blocked
 
     def close(self) -> None:
-        self._writer.close()
-        self._reader.close()
+        # After the statements of other threads: SQLite ends the process when their connection is closed under them.
+        with self._writing:
+            self._writer.close()
+        with self._reading:
+            self._reader.close()
 
 
 class SqliteStores:

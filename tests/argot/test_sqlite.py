@@ -3,6 +3,7 @@
 import sqlite3
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import closing
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from argot.sqlite import (
     run_script,
     transaction,
 )
+from argot.sqlite_database import SqliteDatabase
 
 THINGS = "CREATE TABLE things (name TEXT NOT NULL); INSERT INTO things VALUES ('first')"
 NAMES = MigrationNames("shop", ("m001_things", "m002_prices"))
@@ -209,6 +211,49 @@ def test_each_thread_has_its_own_connection_closed_when_it_ends(path: Path) -> N
     connections.close()
     with pytest.raises(sqlite3.ProgrammingError, match="closed"):
         mine.execute("SELECT 1")
+
+
+def test_connections_closed_meanwhile_let_a_statement_of_another_thread_end(path: Path) -> None:
+    with closing(open_database(path, [THINGS])) as connection:
+        connection.executemany("INSERT INTO things VALUES (?)", [(str(n),) for n in range(9)])
+    connections = PerThread(lambda: open_connection(path))
+    began, closed = threading.Event(), threading.Event()
+
+    def read() -> list[str]:
+        rows = connections.get().execute("SELECT name FROM things")
+        names = [next(rows)[0]]
+        began.set()
+        assert closed.wait(timeout=30)
+        return names + [name for (name,) in rows]
+
+    with ThreadPoolExecutor(1) as pool:
+        reading = pool.submit(read)
+        assert began.wait(timeout=30)
+        connections.close()
+        closed.set()
+        assert len(reading.result()) == 10
+
+
+def test_a_database_is_closed_after_the_transaction_of_another_thread(path: Path) -> None:
+    database = SqliteDatabase(path, [THINGS])
+    began, may_end = threading.Event(), threading.Event()
+
+    def write() -> None:
+        with database.transaction() as connection:
+            began.set()
+            assert may_end.wait(timeout=30)
+            connection.execute("INSERT INTO things VALUES ('last')")
+
+    with ThreadPoolExecutor(2) as pool:
+        writing = pool.submit(write)
+        assert began.wait(timeout=30)
+        closing_it = pool.submit(database.close)
+        assert not wait([closing_it], timeout=0.1).done
+        may_end.set()
+        writing.result()
+        closing_it.result()
+    with closing(open_connection(path)) as connection:
+        assert connection.execute("SELECT name FROM things").fetchall() == [("first",), ("last",)]
 
 
 def test_no_other_module_opens_sqlite() -> None:

@@ -21,7 +21,8 @@ from argot.ui.cli.command_base import (
     say_aside,
     say_json,
 )
-from argot.ui.cli.document_commands import resolve_reference, show_progress
+from argot.ui.cli.document_commands import resolve_reference
+from argot.ui.cli.progress_bar import show_progress
 
 if TYPE_CHECKING:
     from argot.service.transport.knowledge_base_client import Client

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 from urllib.parse import unquote, urlsplit
 
 import typer
@@ -22,19 +20,16 @@ from argot.ui.cli.command_base import (
     format_count,
     format_examples,
     line,
-    make_text_column,
-    open_error_console,
     open_knowledge_base,
     print_table,
     say,
     say_aside,
     say_json,
 )
+from argot.ui.cli.progress_bar import show_progress
 from argot.ui.cli.usecase_commands import UseCaseCommands
 
 if TYPE_CHECKING:
-    from rich.progress import Progress
-
     from argot.service.usecases.documents.documents import AddReport
     from argot.types import Document as StoredDocument
 
@@ -252,38 +247,6 @@ def reindex(home: Home = None) -> None:
     with open_knowledge_base(home) as client, show_progress(translate("indexing")) as move:
         result = client.watch(move).call(reindex_case)
     say(translate("Indexed %(passages)s.", passages=format_count(result.passages, "passage")))
-
-
-class Bar:
-    """A progress bar that is moved by events with `done` and `total`."""
-
-    def __init__(self, progress: Progress, label: str) -> None:
-        self._progress = progress
-        self._label = label
-        self._task = progress.add_task(label, total=None)
-
-    def move(self, event: dict[str, Any]) -> None:
-        name = line(event.get("name") or "")
-        if event.get("kind") == "waiting":
-            say_aside(translate("Waiting: %(resting)s", resting=line(event["detail"])))
-        share = f", {line(event['detail'])}" if event.get("kind") == "progress" and event.get("detail") else ""
-        # A longer name would push the bar off the line. A total of `None` is shown as unknown.
-        step_text = f"{self._label} {name}"[: 60 - len(share)] + share
-        self._progress.update(self._task, description=step_text, completed=event["done"], total=event["total"] or None)
-
-
-@contextmanager
-def show_progress(
-    label: str, *, elapsed: bool = False, left: bool = False
-) -> Iterator[Callable[[dict[str, Any]], None]]:
-    """Show a progress bar, with the elapsed or the remaining time, and yield the function that moves it."""
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn, TimeRemainingColumn
-
-    times = [*([TimeElapsedColumn()] if elapsed else []), *([TimeRemainingColumn()] if left else [])]
-    columns = (make_text_column(), BarColumn(), MofNCompleteColumn(), *times)
-    console = open_error_console()
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-        yield Bar(progress, label).move
 
 
 def _print_summary(result: AddReport) -> None:

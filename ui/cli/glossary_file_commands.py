@@ -27,7 +27,7 @@ from argot.ui.cli.command_base import (
     say_aside,
     say_json,
 )
-from argot.ui.cli.document_commands import show_progress
+from argot.ui.cli.progress_bar import show_progress
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

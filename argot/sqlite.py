@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Generic, Literal, Protocol, TypeVar
+from typing import Literal
 
 from argot.clock import timestamp
 from argot.databases import AdditiveMigration, PerEngine, PostgresqlMigration, StoreMigration
@@ -21,6 +23,9 @@ from argot.remedies import UPDATE, build_damage_error, explain_store_error
 
 BUSY_SECONDS = 10.0
 """How long a statement waits for another writer."""
+CLOSE_SECONDS = 5.0
+"""How long closing waits for statements of other threads."""
+_POLL_SECONDS = 0.005
 CACHE_KIB = 2_048
 """Pages that each thread's connection may cache; the system's cache keeps the file."""
 MAGIC = b"SQLite format 3\x00"
@@ -40,7 +45,7 @@ def open_connection(
     timeout: float = BUSY_SECONDS,
     synchronous: Literal["NORMAL", "FULL"] = "FULL",
 ) -> sqlite3.Connection:
-    """Return a connection in auto-commit mode, for one thread at a time; another may close it once the first has ended.
+    """Return a connection in auto-commit mode, for one thread at a time; another may close it.
 
     Args:
         mode: "ro" refuses every change, "rwc" creates a missing file.
@@ -114,51 +119,66 @@ def _create(path: Path, migrations: Sequence[Migration], names: MigrationNames |
         fresh.with_name(f"{fresh.name}-journal").unlink(missing_ok=True)
 
 
-class _Closable(Protocol):
-    def close(self) -> None: ...
+@dataclass(slots=True)
+class _ThreadConnection:
+    """`references`: the number of references to the connection while nobody uses it."""
+
+    thread: threading.Thread
+    connection: sqlite3.Connection
+    references: int = 0
+
+    def count_references(self) -> int:
+        return sys.getrefcount(self.connection)
+
+    def is_in_use(self) -> bool:
+        """Return whether another thread holds the connection, or a cursor of it."""
+        is_of_other = self.thread.is_alive() and self.thread is not threading.current_thread()
+        return is_of_other and self.count_references() > self.references
 
 
-ConnectionT = TypeVar("ConnectionT", bound=_Closable)
+class PerThread:
+    """A connection for each thread, opened when the thread first needs it, closed all together."""
 
-
-class PerThread(Generic[ConnectionT]):
-    """A connection for each thread, opened when the thread first needs it."""
-
-    def __init__(self, connect: Callable[[], ConnectionT]) -> None:
+    def __init__(self, connect: Callable[[], sqlite3.Connection]) -> None:
         self._connect = connect
         self._local = threading.local()
-        self._opened: list[tuple[threading.Thread, ConnectionT]] = []
+        self._opened: list[_ThreadConnection] = []
         self._opening = threading.Lock()
 
-    def get(self) -> ConnectionT:
+    def get(self) -> sqlite3.Connection:
         """Return this thread's own."""
-        mine: ConnectionT | None = getattr(self._local, "connection", None)
+        mine: sqlite3.Connection | None = getattr(self._local, "connection", None)
         if mine is None:
-            mine = self._local.connection = self._connect()
+            opened = _ThreadConnection(threading.current_thread(), self._connect())
+            opened.references = opened.count_references()
+            mine = self._local.connection = opened.connection
             with self._opening:
                 self._close_orphans()
-                self._opened.append((threading.current_thread(), mine))
+                self._opened.append(opened)
         return mine
 
     def close(self) -> None:
-        """Close the connections of this thread and of threads that have ended, and release the others.
+        """Close the connections, each after the statement that its thread executes.
 
-        SQLite ends the process when a connection is closed while another thread executes a statement on it. A released
-        connection is closed as soon as no statement uses it.
+        SQLite ends the process if a connection is closed under a statement of another thread. One that is in use for
+        longer than `CLOSE_SECONDS` stays open until its thread releases it.
         """
         with self._opening:
-            for thread, connection in self._opened:
-                if thread is threading.current_thread() or not thread.is_alive():
-                    connection.close()
-            self._opened.clear()
-            self._local = threading.local()
+            # Nobody gets these any more.
+            released, self._opened, self._local = self._opened, [], threading.local()
+        deadline = time.monotonic() + CLOSE_SECONDS
+        for one in released:
+            while one.is_in_use() and time.monotonic() < deadline:
+                time.sleep(_POLL_SECONDS)
+            if not one.is_in_use():
+                one.connection.close()
 
     def _close_orphans(self) -> None:
         # A thread that has ended cannot close its connection.
-        for thread, connection in self._opened:
-            if not thread.is_alive():
-                connection.close()
-        self._opened = [(thread, connection) for thread, connection in self._opened if thread.is_alive()]
+        for one in self._opened:
+            if not one.thread.is_alive():
+                one.connection.close()
+        self._opened = [one for one in self._opened if one.thread.is_alive()]
 
 
 # -- changing ---------------------------------------------------------------------------------------------------------

@@ -39,14 +39,14 @@ class SqliteConnections(Connections):
     def __init__(self, path: Path) -> None:
         self.path = path
         self._readers = PerThread(lambda: open_connection(path, mode="ro", timeout=BUSY_SECONDS))
-        self._writers = PerThread(lambda: _open_for_writing(path))
+        self._writers = PerThread(lambda: open_connection(path, timeout=BUSY_SECONDS))
 
     def reader(self) -> sqlite3.Connection:
         return self._readers.get()
 
     @contextmanager
     def writing(self) -> Iterator[SqliteWriter]:
-        db = self._writers.get()
+        db = _wrap(self._writers.get())
         # SQLite has no nested transactions; a savepoint replaces the inner one.
         with db.atomic() if db.conn.in_transaction else transaction(db.conn):
             yield SqliteWriter(db.conn)
@@ -57,7 +57,7 @@ class SqliteConnections(Connections):
 
     def scrub(self) -> bool:
         # Deleted rows stay readable in the log until it is truncated. The first column is 1 if that failed.
-        return not self._writers.get().conn.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+        return not self._writers.get().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
 
     def copy_to(self, path: Path) -> None:
         with (
@@ -72,12 +72,12 @@ class SqliteConnections(Connections):
         self._writers.close()
 
 
-def _open_for_writing(path: Path) -> Database:
+def _wrap(connection: sqlite3.Connection) -> Database:
     # Imported here because most commands only read, and it takes longer to import than the glossary.
     from sqlite_utils import Database
 
     # Without plug-ins: packages installed beside Argot could otherwise change its connections.
-    return Database(open_connection(path, timeout=BUSY_SECONDS), execute_plugins=False)
+    return Database(connection, execute_plugins=False)
 
 
 def prepare(path: Path) -> None:

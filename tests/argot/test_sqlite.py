@@ -1,5 +1,6 @@
 """The only opener of SQLite: what it creates, what it refuses, and what a failed migration leaves behind."""
 
+import os
 import sqlite3
 import threading
 from collections.abc import Callable
@@ -194,6 +195,11 @@ def test_a_failed_transaction_is_rolled_back_and_closed(path: Path) -> None:
         assert connection.execute("SELECT name FROM things").fetchall() == [("first",)]
 
 
+def is_open(path: Path) -> bool:
+    """Return whether this process has the file open."""
+    return any(os.path.realpath(entry) == str(path) for entry in Path("/proc/self/fd").iterdir())
+
+
 def test_each_thread_has_its_own_connection_closed_when_it_ends(path: Path) -> None:
     open_database(path, [THINGS]).close()
     connections = PerThread(lambda: open_connection(path))
@@ -213,7 +219,30 @@ def test_each_thread_has_its_own_connection_closed_when_it_ends(path: Path) -> N
         mine.execute("SELECT 1")
 
 
-def test_connections_closed_meanwhile_let_a_statement_of_another_thread_end(path: Path) -> None:
+def test_a_connection_of_a_thread_that_waits_is_closed(path: Path) -> None:
+    open_database(path, [THINGS]).close()
+    connections = PerThread(lambda: open_connection(path))
+    opened, may_end = threading.Event(), threading.Event()
+
+    def open_and_wait() -> None:
+        assert connections.get().execute("SELECT name FROM things").fetchall()
+        opened.set()
+        assert may_end.wait(timeout=30)
+
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(open_and_wait)
+        assert opened.wait(timeout=30)
+        assert is_open(path)
+        connections.close()
+        assert not is_open(path)
+        may_end.set()
+        waiting.result()
+
+
+def test_connections_closed_meanwhile_let_a_statement_of_another_thread_end(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("argot.sqlite.CLOSE_SECONDS", 0.05)
     with closing(open_database(path, [THINGS])) as connection:
         connection.executemany("INSERT INTO things VALUES (?)", [(str(n),) for n in range(9)])
     connections = PerThread(lambda: open_connection(path))

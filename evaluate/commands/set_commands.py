@@ -20,7 +20,7 @@ from argot.ui.cli.command_base import (
     say_aside,
     say_json,
 )
-from argot.ui.cli.document_commands import Bar
+from argot.ui.cli.progress_bar import Bar
 from argot.ui.cli.usecase_commands import UseCaseCommands
 
 if TYPE_CHECKING:

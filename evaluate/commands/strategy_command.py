@@ -21,7 +21,7 @@ from argot.ui.cli.command_base import (
     say_aside,
     say_json,
 )
-from argot.ui.cli.document_commands import Bar
+from argot.ui.cli.progress_bar import Bar
 
 if TYPE_CHECKING:
     from argot.evaluate.usecases.search_strategies import StrategyChoice

@@ -191,7 +191,7 @@ def _show_rebuilding() -> Iterator[Callable[[dict[str, Any]], None]]:
     """Show a bar while vectors are rebuilt."""
     from rich.progress import Progress
 
-    from argot.ui.cli.document_commands import Bar
+    from argot.ui.cli.progress_bar import Bar
 
     console = open_error_console()
     with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:

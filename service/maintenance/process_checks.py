@@ -17,6 +17,7 @@ from argot.corpus.readers.metafile_pictures import describe_drawing
 from argot.corpus.readers.ocr import describe_ocr
 from argot.errors import ArgotError, MissingExtra, UnusableModel, install_command
 from argot.remedies import REINSTALL, quote_shell
+from argot.service.maintenance.audit_check import check_audit
 from argot.service.maintenance.findings import Finding, check_by, make_bad_finding, make_good_finding
 from argot.service.maintenance.model_checks import check_model_server, check_vision_server
 from argot.service.maintenance.page_token_check import check_page_tokens
@@ -57,12 +58,13 @@ def check_installation(settings: Settings) -> list[Finding]:
 
 
 def check_other_servers(settings: Settings) -> list[Finding]:
-    """Check the servers that are none of a model."""
+    """Check the servers that are none of a model, and the destinations of the audit trail."""
     return [
         *check_vector_server(settings),
         *check_provider(settings),
         *check_page_tokens(settings),
         *check_telemetry(settings),
+        *check_audit(settings),
         *check_tool_servers(settings),
         *(finding for check in load_parts("doctor_checks") for finding in check(settings)),
     ]

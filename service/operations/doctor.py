@@ -52,7 +52,7 @@ def diagnose(home: Path, settings: Settings) -> list[Finding]:
         return [*findings, make_bad_finding("knowledge base", f"none in {home}", init_command(home))]
     stores = [*_on_postgresql(settings, home)] if settings.storage.database else [*_check_stores(home)]
     embedder = next((one for one in findings if one["name"] == EMBEDDER), None)
-    findings += [*stores, *_check_profiles(home)]
+    findings += [*stores, *_check_profiles(home, settings.profile)]
     # Opening a damaged store would only report the same in other words; and without the embedding model the vectors
     # cannot be checked.
     if embedder is not None and not embedder["ok"]:
@@ -146,8 +146,8 @@ def _check_marker(home: Path) -> str:
     return f"format {layout.FORMAT}" if (home / layout.MARKER).exists() else "missing; nothing needs it"
 
 
-def _check_profiles(home: Path) -> Iterator[Finding]:
-    """Saved profiles, which may have been edited by hand."""
+def _check_profiles(home: Path, in_force: str) -> Iterator[Finding]:
+    """Check the saved profiles, which may have been edited by hand, and that the one of the settings exists."""
     saved = SavedProfiles(home)
     names = saved.names()
     for name in names:
@@ -156,11 +156,20 @@ def _check_profiles(home: Path) -> Iterator[Finding]:
         except InvalidSettings as error:
             remedy = f"correct the file, or: argot profile remove {name} --home {quote_shell(home)}"
             yield make_bad_finding(f"profile {name}", str(error), remedy)
+    if in_force not in names:
+        yield from _check_profile_in_force(saved, in_force)
     for path in saved.list_ignored():
         reason = "a built-in profile has its name" if path.stem in PROFILES else "no profile can have its name"
         remedy = "give the file another name, of small letters, digits and hyphens, e.g. lab-notes.toml"
         yield make_bad_finding(f"profile {path.stem}", f"{path} is never read: {reason}", remedy)
     yield make_good_finding("profiles", f"{len(names)} saved")
+
+
+def _check_profile_in_force(saved: SavedProfiles, name: str) -> Iterator[Finding]:
+    try:
+        saved.find(name)
+    except InvalidSettings as error:
+        yield make_bad_finding(f"profile {name}", str(error), "set ARGOT_PROFILE to one of these")
 
 
 def _check_inside(home: Path, settings: Settings) -> list[Finding]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -13,13 +14,18 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
 
+PLAIN_SECONDS = 10.0
+"""Seconds between two lines of progress where no terminal can show a bar."""
+
+
 class Bar:
-    """A progress bar that is moved by events with `done` and `total`."""
+    """A progress bar that is moved by events with `done` and `total`; lines now and then where it is disabled."""
 
     def __init__(self, progress: Progress, label: str) -> None:
         self._progress = progress
         self._label = label
         self._task = progress.add_task(label, total=None)
+        self._written = time.monotonic()
 
     def move(self, event: dict[str, Any]) -> None:
         name = line(event.get("name") or "")
@@ -29,6 +35,9 @@ class Bar:
         # A longer name would push the bar off the line. A total of `None` is shown as unknown.
         step_text = f"{self._label} {name}"[: 60 - len(share)] + share
         self._progress.update(self._task, description=step_text, completed=event["done"], total=event["total"] or None)
+        if self._progress.disable and time.monotonic() - self._written >= PLAIN_SECONDS:
+            self._written = time.monotonic()
+            say_aside(f"{step_text}: {event['done']}" + (f" / {event['total']}" if event["total"] else ""))
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from identity_provider import identity_provider
 from shared_models import copy_exported_embedder
 
 from argot.corpus.embedding.exported_models import export_once
+from argot.service.maintenance.audit_check import check_audit
 from argot.service.maintenance.page_token_check import check_page_tokens
 from argot.service.maintenance.provider_check import check_provider
 from argot.service.operations.doctor import diagnose
@@ -73,6 +74,26 @@ def test_doctor_names_unusable_saved_profiles(tiny: Path) -> None:
     assert "not valid TOML" in found["profile broken"]["detail"]
     assert f"argot profile remove broken --home {tiny}" in found["profile broken"]["remedy"]
     assert "built-in" in found["profile default"]["detail"]
+
+
+def test_doctor_names_a_profile_of_the_settings_that_does_not_exist(tiny: Path) -> None:
+    found = problems(tiny, Settings(home=tiny, profile="swift"))
+    assert list(found) == ["profile swift"]
+    assert "Unknown profile 'swift'" in found["profile swift"]["detail"]
+
+
+def test_doctor_says_where_the_audit_trail_is_kept_and_whether_it_can_be(tmp_path: Path) -> None:
+    assert check_audit(Settings())[0]["ok"]
+    file = tmp_path / "audit.jsonl"
+    (kept,) = check_audit(Settings(audit_file=file, audit_syslog="udp://logs.example.com:514"))
+    assert kept["ok"] and str(file) in kept["detail"] and "logs.example.com" in kept["detail"]
+    assert not file.exists()
+    for path, why in ((tmp_path, "is a directory"), (tmp_path / "gone" / "audit.jsonl", "cannot be created")):
+        (wrong,) = check_audit(Settings(audit_file=path))
+        assert not wrong["ok"] and str(path) in wrong["detail"] and why in wrong["detail"].lower()
+        assert "ARGOT_AUDIT_FILE" in wrong["remedy"]
+    (unknown,) = check_audit(Settings(audit_syslog="udp://logs.example.com:99999"))
+    assert not unknown["ok"] and "audit_syslog" in unknown["detail"]
 
 
 def test_doctor_reads_the_keys_of_tokens_for_the_embedded_window(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from itertools import pairwise
 
 _HEADING = re.compile(
     r"(?<![^\n]\n)^(?P<number>\d{1,2})(?:\.\d{1,2})*[.)]? +(?P<capitals>[^a-z\n]*[A-Z]{3}[^a-z\n]*)"
-    r"(?P<rest>(?<=[ (:])[^\n]*)?$",
+    r"(?P<aside>(?<=\()[^()\n]*\))?:?[ ]*$",
     re.MULTILINE,
 )
 _MAX_CHARS = 100

@@ -130,8 +130,14 @@ def test_numbered_lines_in_capitals_are_headings() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["1. DO NOT ENTER", "1. Damp\n\n2. Heating", "2. DAMP\n\n1. HEATING", "The list:\n1. DAMP\n2. HEATING"],
-    ids=["only one", "small letters", "not in order", "within a paragraph"],
+    [
+        "1) RECEIPTS: hand in within 7 days instead of\n30.\n\n2) CHARGING: at home,\nwith the box.",
+        "1. DO NOT ENTER",
+        "1. Damp\n\n2. Heating",
+        "2. DAMP\n\n1. HEATING",
+        "The list:\n1. DAMP\n2. HEATING",
+    ],
+    ids=["sentences", "only one", "small letters", "not in order", "within a paragraph"],
 )
 def test_other_numbered_lines_stay_as_they_are(text: str) -> None:
     assert read_text(text.encode(), "list.txt", ReadLimits()).markdown == text

@@ -167,3 +167,10 @@ async def test_a_row_with_numbers_answers_whose_unit_stands_elsewhere() -> None:
     )
     assert "| Ash | 3 | 5 |" in text
     assert "Iron" not in text
+
+
+async def test_a_row_with_a_number_of_its_own_may_give_a_price_and_one_with_the_number_of_a_type_does_not() -> None:
+    prices = "| Part | Price list |\n|---|---|\n| Ada kiln 9 | 900 |\n| Ben kiln 4 | 950 |"
+    greases = "| Part | Grease |\n|---|---|\n| Ada kiln 9 | EM 3 |\n| Ben kiln 4 | WG 2 |"
+    assert "900" in await answer("How much is an Ada kiln?", [prices], Ada=0.95)
+    assert await answer("How much is an Ada kiln?", [greases], Ada=0.95) == ""

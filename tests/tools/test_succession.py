@@ -37,6 +37,12 @@ def test_a_document_not_in_force_ranks_behind_its_counterpart_in_force(status: s
     assert order(hit("a.md", "Library 2026", 1.0, ("Loans", "Books"), status=status), NOW) == ["b.md", "a.md"]
 
 
+def test_a_file_name_says_what_a_title_of_mere_status_does_not() -> None:
+    old = hit("loans-2024.md", "ARCHIVED – do not use", 1.0, ("Sums",), status="archived")
+    assert quoted(old, hit("loans-2025.html", "Loans from January", 0.9)) == ["loans-2025.html"]
+    assert quoted(old, hit("fines-2025.html", "Fines from January", 0.9)) == ["loans-2024.md", "fines-2025.html"]
+
+
 @pytest.mark.parametrize(
     "aside",
     [

@@ -7,6 +7,7 @@ first. If even the best unit scores low, nothing is quoted.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import inf
@@ -41,7 +42,6 @@ from argot.tools.answering.value_ranges import (
     names_band,
 )
 from argot.tools.reading.passage_readings import read_best_wordings, to_log_odds
-from argot.tools.text.quantities import find_quantities
 from argot.types import Hit, Passage
 
 # Chosen on the train split of `lay_train` (bench/laboratory/answers.md).
@@ -61,6 +61,8 @@ ALONE_LEAD = 1.5
 `lay_train`, where no list that this cuts was needed whole, and on two invented organisations."""
 MIN_LIST_SHARE = 0.6
 """The least share of a list's items that are chosen for the whole list to be quoted."""
+
+_NUMERIC_CELL = re.compile(r"[^\w(]*\d[\d.,:/\s–-]*[^\w(]*(?:\([^)]*\)\s*)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,8 +146,10 @@ def choose_units(
 
 
 def _has_bare_number(unit: Unit) -> bool:
-    """Return whether a row has a number without a unit, which the table's header or caption may give."""
-    return unit.kind == "row" and any(not measure for _, measure in find_quantities(unit.plain))
+    """Return whether a cell of a row is a number without a unit, which the table's header or caption may give. The
+    number of a type ("VD-112", "grease WG 2") is no such cell.
+    """
+    return unit.kind == "row" and any(map(_NUMERIC_CELL.fullmatch, unit.text.split("|")))
 
 
 def _measure_lead(

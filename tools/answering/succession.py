@@ -130,9 +130,24 @@ def _is_replacement(hit: Hit, outdated: Hit, question: str, aside: set[str]) -> 
 
 
 def _has_like_title(outdated: Document, document: Document) -> bool:
-    """Return whether the title of a document shares half of the words of an older one's, beside its status."""
-    old, new = (frozenset(content_stems(_BRACKETS.sub(" ", one.title))) for one in (outdated, document))
-    old = frozenset(stem for stem in old if not any(map(str.isdigit, stem)) and strip_revision(stem))
+    """Return whether the title of a document shares half of the words of an older one's, beside its status; or its file
+    name, which may be all that tells what an "ARCHIVED – do not use" is about.
+    """
+    return any(
+        _shares_half(_list_title_stems(old), _list_title_stems(new))
+        for old, new in (
+            (outdated.title, document.title),
+            (PurePosixPath(outdated.name).stem, PurePosixPath(document.name).stem),
+        )
+    )
+
+
+def _list_title_stems(title: str) -> frozenset[str]:
+    stems = content_stems(_BRACKETS.sub(" ", title))
+    return frozenset(stem for stem in stems if not any(map(str.isdigit, stem)) and strip_revision(stem))
+
+
+def _shares_half(old: frozenset[str], new: frozenset[str]) -> bool:
     return bool(old) and 2 * len(old & new) >= len(old)
 
 

@@ -36,6 +36,12 @@ _NAMED = {
     ),
     "capacitance": re.compile(r"\b[pnuµ]F\b|\bfarads?\b", re.IGNORECASE),
 }
+_FREE = re.compile(
+    r"\bfree\b(?! (?:to|up|time|of (?!charge)))|\b(?:no|without) (?:extra )?(?:charge|cost)\b|\bcosts? nothing\b"
+    r"|\bkostenlos|\bkostenfrei|\bgratis\b|\bgratuit|\bsans frais\b|\bsin cargo\b",
+    re.IGNORECASE,
+)
+"""A price of nothing."""
 _NUMBERING = re.compile(r"^\s*\(?\d{1,3}[.)]\s", re.MULTILINE)
 
 
@@ -49,6 +55,8 @@ class AskedValue:
         """Return whether a text (a sentence, or a table with its header) names such a value, or the unit of one."""
         if self.kind in _NAMED:
             return _NAMED[self.kind].search(text) is not None
+        if self.kind == "money" and _FREE.search(text):
+            return True
         return any(_KIND_OF_UNIT.get(unit) == self.kind for unit in find_units(text))
 
 

@@ -34,7 +34,8 @@ def read_xml(data: bytes, name: str, limits: ReadLimits) -> ParsedDocument:
     limits.check_markup(len(data), BYTES_PER_SECOND, "XML", name)
     root = parse_safely(data)
     if root is None:
-        return _keep_written(data, name, limits)
+        why = "declares entities" if _ENTITY.search(data) else "is not well-formed"
+        return replace(_keep_written(data, name, limits), warnings=(f"the XML {why}: it was read as it is written",))
     kind = _name_tag(root)
     if kind == "device" and root.find("peripherals") is not None:
         read = _write_registers(read_svd_blocks(root, name, limits), limits, name)

@@ -374,6 +374,11 @@ BOMB = (
 FETCH = b'<!DOCTYPE d [<!ENTITY x SYSTEM "file:///etc/passwd">]><device><name>&x;</name><peripherals/></device>'
 
 
+def test_a_register_description_that_is_cut_off_is_read_as_written_with_a_warning() -> None:
+    read = read_document(SVD[: len(SVD) // 2], "timer.svd", LIMITS)
+    assert read.warnings == ("the XML is not well-formed: it was read as it is written",)
+
+
 @pytest.mark.parametrize("data", [BOMB, FETCH])
 @pytest.mark.parametrize("name", ["bomb.xml", "bomb.svd", "bomb.dita"])
 def test_entities_are_kept_as_they_are_written(data: bytes, name: str) -> None:

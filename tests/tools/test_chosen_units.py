@@ -170,7 +170,8 @@ async def test_a_row_with_numbers_answers_whose_unit_stands_elsewhere() -> None:
 
 
 async def test_a_row_with_a_number_of_its_own_may_give_a_price_and_one_with_the_number_of_a_type_does_not() -> None:
-    prices = "| Part | Price list |\n|---|---|\n| Ada kiln 9 | 900 |\n| Ben kiln 4 | 950 |"
-    greases = "| Part | Grease |\n|---|---|\n| Ada kiln 9 | EM 3 |\n| Ben kiln 4 | WG 2 |"
-    assert "900" in await answer("How much is an Ada kiln?", [prices], Ada=0.95)
-    assert await answer("How much is an Ada kiln?", [greases], Ada=0.95) == ""
+    prices = "| Part | Price list |\n|---|---|\n| Kiln ADA-9 | {} |\n| Kiln BEN-4 | 950 |"
+    greases = "| Part | Grease |\n|---|---|\n| Kiln ADA-9 | EM 3 |\n| Kiln BEN-4 | WG 2 |"
+    for price in ("900", "from 900", "900 (used)"):
+        assert price in await answer("How much is an ADA-9 kiln?", [prices.format(price)], ADA=0.95)
+    assert await answer("How much is an ADA-9 kiln?", [greases], ADA=0.95) == ""

@@ -42,6 +42,7 @@ from argot.tools.answering.value_ranges import (
     names_band,
 )
 from argot.tools.reading.passage_readings import read_best_wordings, to_log_odds
+from argot.tools.text.quantities import find_quantities
 from argot.types import Hit, Passage
 
 # Chosen on the train split of `lay_train` (bench/laboratory/answers.md).
@@ -62,7 +63,8 @@ ALONE_LEAD = 1.5
 MIN_LIST_SHARE = 0.6
 """The least share of a list's items that are chosen for the whole list to be quoted."""
 
-_NUMERIC_CELL = re.compile(r"[^\w(]*\d[\d.,:/\s–-]*[^\w(]*(?:\([^)]*\)\s*)?")
+_TYPE_NUMBER = re.compile(r"[A-Z]\w*[ -]?\d")
+"""The number of a type: "VD-112", "grease WG 2"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,10 +148,9 @@ def choose_units(
 
 
 def _has_bare_number(unit: Unit) -> bool:
-    """Return whether a cell of a row is a number without a unit, which the table's header or caption may give. The
-    number of a type ("VD-112", "grease WG 2") is no such cell.
-    """
-    return unit.kind == "row" and any(map(_NUMERIC_CELL.fullmatch, unit.text.split("|")))
+    """Return whether a row has a number without a unit, which the table's header or caption may give."""
+    cells = [cell for cell in unit.text.split("|") if not _TYPE_NUMBER.search(cell)] if unit.kind == "row" else []
+    return any(not measure for cell in cells for _, measure in find_quantities(cell))
 
 
 def _measure_lead(

@@ -13,6 +13,8 @@ from argot.tools.reading.asked_values import find_asked_value, may_hold_value
         ("How many milliwatts does it draw?", "power", "It draws 3 mW.", "It must wake within 5 ms."),
         ("how much does a taxi cost?", "money", "A taxi is 40 euros.", "A taxi comes within 6 minutes."),
         ("how much is a main bearing", "money", "Main bearing: 18,400 euro", "Main bearing: 250 g of grease"),
+        ("How much is a suite?", "money", "| Suite | Price |\n| Ada | 950 |", "| Suite | Beds |\n| Ada | 4 |"),
+        ("What is the fee?", "money", "The fee is 40.", "The fee is due within 6 days."),
         ("what does the car park cost a guest", "money", "The car park is free.", "The car park opens at 6."),
         ("whats the hourly rate for a dresser", "money", "Dressers get £14.20.", "Dressers get time off."),
         ("What is the price of a share?", "money", "A share costs $12.", "The windows are open for 24 months."),

@@ -42,6 +42,11 @@ _FREE = re.compile(
     re.IGNORECASE,
 )
 """A price of nothing."""
+_PRICE = re.compile(
+    r"\b(?:prices?|costs?|fees?|charges?|fares?|rates?|rent|salary|wages?|deposit|\w*preise?|kosten|\w*gebühr(?:en)?|miete"
+    r"|gehalt|lohn|prix|coûts?|tarifs?|frais|loyer|salaires?|precios?|costes?|costos?|tarifas?|cuotas?|alquiler|salarios?)\b",
+    re.IGNORECASE,
+)
 _NUMBERING = re.compile(r"^\s*\(?\d{1,3}[.)]\s", re.MULTILINE)
 
 
@@ -55,9 +60,14 @@ class AskedValue:
         """Return whether a text (a sentence, or a table with its header) names such a value, or the unit of one."""
         if self.kind in _NAMED:
             return _NAMED[self.kind].search(text) is not None
-        if self.kind == "money" and _FREE.search(text):
+        if self.kind == "money" and (_FREE.search(text) or _has_bare_price(text)):
             return True
         return any(_KIND_OF_UNIT.get(unit) == self.kind for unit in find_units(text))
+
+
+def _has_bare_price(text: str) -> bool:
+    """Return whether a text has a number without a unit beside a word for a price, as below the header "Price"."""
+    return _PRICE.search(text) is not None and any(not measure for _, measure in find_quantities(text))
 
 
 def find_asked_value(question: str) -> AskedValue | None:

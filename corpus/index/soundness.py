@@ -29,9 +29,9 @@ MAX_SEARCHED_VECTORS = 1_000
 SEARCHED_BATCH = 100
 NEIGHBOURS = 10
 CROWDED_DISTANCE = 0.01
-"""Cosine distance below which a ranking cannot distinguish vectors. Of thousands of lines of a log that are nearly
-identical an intact graph misses many, and returns others of them instead.
-"""
+"""Cosine distance below which a ranking cannot distinguish vectors."""
+CROWDED_SHARE = 0.2
+"""The share of misses allowed among nearly identical texts: among many thousands an intact graph misses a tenth."""
 LOST_SHARE = 0.02
 """The share of misses allowed in an intact graph: its search is not exact."""
 
@@ -113,7 +113,7 @@ def _count_lost(index: VectorIndex, collection: str, ids: Sequence[str]) -> int:
         if len(ids) > MAX_SEARCHED_VECTORS
         else ids
     )
-    lost = 0
+    lost = crowded = 0
     for start in range(0, len(sample), SEARCHED_BATCH):
         vectors = index.get(collection, sample[start : start + SEARCHED_BATCH])
         answers = index.nearest(collection, np.stack(list(vectors.values())), NEIGHBOURS)
@@ -122,7 +122,8 @@ def _count_lost(index: VectorIndex, collection: str, ids: Sequence[str]) -> int:
             missed = id_ not in found and not all(distance <= TOLERANCE for distance in distances[:1])
             alike = len(distances) == NEIGHBOURS and distances[-1] <= CROWDED_DISTANCE
             lost += missed and not alike
-    return lost if lost > LOST_SHARE * len(sample) else 0
+            crowded += missed and alike
+    return lost + crowded if lost > LOST_SHARE * len(sample) or crowded > CROWDED_SHARE * len(sample) else 0
 
 
 @cache

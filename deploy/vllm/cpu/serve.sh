@@ -35,8 +35,7 @@ main() {
   wait "$server" || explain_end
 }
 
-# A processor without instructions for bfloat16 converts each product: with eight requests at once a third of the speed.
-fastest_dtype() { grep -qm1 -E 'avx512_bf16|amx_bf16|\bbf16\b' /proc/cpuinfo && echo bfloat16 || echo float32; }
+fastest_dtype() { has_bfloat16 && echo bfloat16 || echo float32; }
 
 start() {
   # Nothing is downloaded and nothing reported; the last option bounds JSON, which otherwise may end in endless blanks.
